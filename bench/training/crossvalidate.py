@@ -100,7 +100,7 @@ def main():
     parser.add_argument("--unseen", choices=("family", "system"), default="family")
     parser.add_argument("--by", choices=("family", "kind", "size"), default="kind")
     parser.add_argument("--replay", type=pathlib.Path, default=pathlib.Path("build/release/bench/replay_policy"))
-    parser.add_argument("--trees", type=int, default=60)
+    parser.add_argument("--trees", type=int, default=50)
     parser.add_argument("--leaf", type=int, default=2)
     parser.add_argument("--markdown", type=pathlib.Path)
     options = parser.parse_args()

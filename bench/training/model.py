@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes what the tuner knows of earlier systems, from files of records: the experience that it ships with.
 
-usage: bench/training/model.py FILE ... [--out FOLDER] [--without FAMILY ...] [--trees 60] [--leaf 2]
+usage: bench/training/model.py FILE ... [--out FOLDER] [--without FAMILY ...] [--trees 50] [--leaf 2]
 
 Two things are written, as whole numbers:
   a forest         decision trees over the facts of a matrix, whose leaves name systems of the records. Systems are alike as far as they share
@@ -258,7 +258,7 @@ def main():
     parser.add_argument("files", nargs="+", type=pathlib.Path)
     parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("src/ayatori/tuning/model"), help="a folder")
     parser.add_argument("--without", nargs="*", default=[], metavar="FAMILY", help="families that are left out")
-    parser.add_argument("--trees", type=int, default=60)
+    parser.add_argument("--trees", type=int, default=50)
     parser.add_argument("--leaf", type=int, default=2, help="systems in a leaf, at least")
     options = parser.parse_args()
     for systems in by_model([system for system in load(options.files) if system["family"] not in options.without]):

@@ -20,6 +20,19 @@ struct RecordedArm {
   std::array<double, grid_points> digits{};
 };
 
+/// As records keep it: the first number of a tree's node. A leaf has no feature, and systems for a right
+/// child.
+inline constexpr int no_feature = 31;
+inline std::int16_t two_in_one(int feature, int right_child) {
+  return static_cast<std::int16_t>(static_cast<std::uint16_t>(feature + 32 * right_child));
+}
+
+/// As records keep it, with the outcome.
+inline std::int16_t iterations_of(ArmRecord::Outcome outcome, int log_iterations) {
+  return static_cast<std::int16_t>(outcome == ArmRecord::Outcome::solved ? log_iterations
+                                                                         : -1 - log_iterations);
+}
+
 /// As records keep them: two bytes in a number.
 inline void append_digits(std::vector<std::int16_t>& numbers, const std::array<double, grid_points>& digits) {
   for (std::size_t i = 0; i < grid_points; i += 2)
@@ -77,7 +90,7 @@ class HandMade {
     const auto count = static_cast<std::int16_t>(systems.size());
     const auto of_arms = static_cast<std::int16_t>(arms_.size());
     std::vector<std::int16_t> numbers{of_arms, count, feature_count, 1, grid_points};
-    numbers.insert(numbers.end(), {1, -1, count, 0, count});  // a tree that is one leaf
+    numbers.insert(numbers.end(), {1, two_in_one(no_feature, count), 0, count});  // a tree that is one leaf
     for (std::int16_t i = 0; i < count; ++i) numbers.push_back(i);
     numbers.resize(numbers.size() + 2 * arms_.size(), 0);  // powers
     for (const System& system : systems) {
@@ -85,9 +98,9 @@ class HandMade {
       append_bits(numbers, system);
       for (const RecordedArm& arm : system) {
         if (arm.outcome == ArmRecord::Outcome::unknown) continue;
-        numbers.push_back(static_cast<std::int16_t>(arm.outcome));
-        for (const double cost : {arm.set_up, arm.iteration, arm.iterations})
+        for (const double cost : {arm.set_up, arm.iteration})
           numbers.push_back(in_thousandths(std::log(cost)));
+        numbers.push_back(iterations_of(arm.outcome, in_thousandths(std::log(arm.iterations))));
         append_digits(numbers, arm.digits);
       }
     }

@@ -23,8 +23,8 @@ using Outcome = ArmRecord::Outcome;
 constexpr std::array<std::string_view, 2> two_arms{"cg + jacobi", "cg + ic"};
 constexpr std::array<std::string_view, 3> three_families{"heat", "heat", "plate"};
 
-constexpr std::size_t log_rows = 0;  // two of the features
-constexpr std::size_t symmetric = 4;
+constexpr int log_rows = 0;  // two of the features
+constexpr int symmetric = 4;
 constexpr std::int16_t threshold = 7000;
 
 /// Two arms, three systems, two trees. Each system has a number with two bits: which arms are known.
@@ -33,25 +33,28 @@ std::vector<std::int16_t> small_numbers() {
   const auto add = [&](std::initializer_list<std::int16_t> more) {
     numbers.insert(numbers.end(), more.begin(), more.end());
   };
-  /// Outcome, logarithms of set-up, iteration and iterations, then digits.
+  /// Logarithms of set-up, iteration and iterations with the outcome, then digits.
   const auto add_arm = [&](std::initializer_list<std::int16_t> costs,
                            const std::array<double, grid_points>& digits) {
     add(costs);
     append_digits(numbers, digits);
   };
   // By rows: systems 0 and 1 have few, 2 has many.
-  add({3, log_rows, threshold, 2, -1, 2, 0, -1, 1, 2, 3, 0, 1, 2});
+  const std::int16_t two = two_in_one(no_feature, 2);
+  const std::int16_t one = two_in_one(no_feature, 1);
+  add({3, two_in_one(log_rows, 2), threshold, two, 0, one, 2, 3, 0, 1, 2});
   // By symmetry: 1 and 2 are unsymmetric, 0 is symmetric.
-  add({3, symmetric, 500, 2, -1, 2, 1, -1, 1, 0, 3, 0, 1, 2});
+  add({3, two_in_one(symmetric, 2), 500, two, 1, one, 0, 3, 0, 1, 2});
   // Powers of set-ups, then of iterations.
   add({0, 1000, 333, 500});
   add({6908, 0b11});
-  add_arm({1, 0, 693, 4605}, {0.1, 0.2, 0.5, 1, 2, 4, 8, 8, 8, 8, 8, 8});
-  add_arm({2, 3000, 1099, 9000}, {0.1, 0.1, 0.2, 0.2, 0.3, 0.3, 0.4, 0.4, 0.5, 0.5, 0.6, 0.6});
+  add_arm({0, 693, iterations_of(Outcome::solved, 4605)}, {0.1, 0.2, 0.5, 1, 2, 4, 8, 8, 8, 8, 8, 8});
+  add_arm({3000, 1099, iterations_of(Outcome::failed, 9000)},
+          {0.1, 0.1, 0.2, 0.2, 0.3, 0.3, 0.4, 0.4, 0.5, 0.5, 0.6, 0.6});
   add({6215, 0b01});
-  add_arm({1, 100, 693, 3912}, {0.2, 0.4, 1, 2, 4, 8, 8, 8, 8, 8, 8, 8});
+  add_arm({100, 693, iterations_of(Outcome::solved, 3912)}, {0.2, 0.4, 1, 2, 4, 8, 8, 8, 8, 8, 8, 8});
   add({9210, 0b10});
-  add_arm({1, 4000, 1099, 1609}, {2, 4, 7, 8, 8, 8, 8, 8, 8, 8, 8, 8});
+  add_arm({4000, 1099, iterations_of(Outcome::solved, 1609)}, {2, 4, 7, 8, 8, 8, 8, 8, 8, 8, 8, 8});
   return numbers;
 }
 

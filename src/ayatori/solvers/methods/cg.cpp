@@ -89,7 +89,7 @@ class Cg {
   bool meets_target(double local_square) {
     if (!monitor_.expects_target()) return false;
     const double norm = std::sqrt(system_.sum(local_square));
-    if (!monitor_.meets_target(norm)) return false;
+    if (!monitor_.meets_target(norm, r_)) return false;
     monitor_.step(norm, 1, r_);
     best_.before_update(norm);
     axpy(alpha_ * monitor_.unit(), p_, x_);

@@ -1,5 +1,6 @@
 #include "ayatori/solvers/methods/monitor.hpp"
 
+#include <array>
 #include <cmath>
 #include <utility>
 
@@ -63,13 +64,21 @@ void Monitor::begin(double norm) {
 /// by a factor that changes slowly.
 void Monitor::measure(double scaled_norm, ConstVector r) {
   constexpr double much = 8;
-  if (split_ == nullptr || r.empty() || !(scaled_norm > 0)) return;
+  if (split_ == nullptr) return;
   const double believed = true_norm(scaled_norm);
   if (!(believed <= options_.target || believed * much <= measured_norm_)) return;
   Array<double> true_r = comm::agree(sum_.comm(), [&] { return Array<double>(r.size()); });
   split_->from_split(r, true_r);
-  measured_norm_ = norm(sum_, true_r) * unit_;
-  true_share_ = measured_norm_ / (scaled_norm * unit_);
+  std::array<double, 2> squares{local_dot(true_r, true_r), local_dot(r, r)};
+  sum_(squares);
+  if (!(squares[1] > 0)) return;
+  measured_norm_ = std::sqrt(squares[0]) * unit_;
+  true_share_ = std::sqrt(squares[0] / squares[1]);
+}
+
+bool Monitor::meets_target(double scaled_norm, ConstVector r) {
+  measure(scaled_norm, r);
+  return meets_target(scaled_norm);
 }
 
 void Monitor::step(double scaled_norm, int products, ConstVector r) {

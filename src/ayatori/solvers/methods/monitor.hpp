@@ -55,6 +55,8 @@ class Monitor {
 
   bool stopped() const { return stopped_; }
   bool meets_target(double scaled_norm) const { return true_norm(scaled_norm) <= options_.target; }
+  /// The same, measured where it seems so and the system is split. Collective then.
+  bool meets_target(double scaled_norm, ConstVector r);
   /// Whether an iteration as good as the last one would meet the target.
   bool expects_target() const { return result_.residual_norm * last_factor_ <= options_.target; }
   /// Whether this iteration is the last one, as far as can be told before it: no product is to be begun

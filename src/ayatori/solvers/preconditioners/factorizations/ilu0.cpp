@@ -72,7 +72,7 @@ class Factorization {
 
   Ilu0Of<Scalar> run() {
     count_entries();
-    fill_pattern();
+    fill([](std::int64_t) { return Scalar(0); }, [](std::int64_t, std::int32_t) { return Scalar(0); });
     set_references();
     row_value_.assign(factor_.rows, Scalar(0));
     climb_ladder();
@@ -86,10 +86,10 @@ class Factorization {
   /// Without elimination, D being given.
   Ilu0Of<Scalar> take_triangles(std::span<const Scalar> inverse_diagonal) {
     count_entries();
-    fill_pattern();
-    std::ranges::copy(inverse_diagonal.subspan(block_.begin, factor_.rows), factor_.inverse_pivot.begin());
-    for (std::int32_t i = 0; i < factor_.rows; ++i)
-      for_each_factored(i, [](Scalar& factored, Scalar entry) { factored = entry; });
+    const auto inverse = inverse_diagonal.subspan(block_.begin, factor_.rows);
+    fill([&](std::int64_t k) { return times(a_.value[k], inverse[column_in_block(k)]); },
+         [&](std::int64_t k, std::int32_t i) { return times(a_.value[k], inverse[i]); });
+    std::ranges::copy(inverse, factor_.inverse_pivot.begin());
     factor_.holds_triangles = true;
     keep_pivots();
     return std::move(factor_);
@@ -106,14 +106,26 @@ class Factorization {
   };
   /// Columns ascend.
   Places find_places(std::int32_t i) const {
-    const std::int32_t* const column = a_.column.data();
     const std::int64_t row = block_.begin + i;
-    const std::int32_t* const begin =
-        std::lower_bound(column + a_.row_start[row], column + a_.row_start[row + 1], block_.begin);
-    const std::int32_t* const end = std::lower_bound(begin, column + a_.row_start[row + 1], block_.end);
-    const std::int32_t* const diagonal = std::lower_bound(begin, end, row);
-    const bool stored = diagonal != end && *diagonal == row;
-    return {begin - column, diagonal - column, diagonal - column + (stored ? 1 : 0), end - column};
+    std::int64_t begin = a_.row_start[row];
+    std::int64_t end = a_.row_start[row + 1];
+    if (block_.size() < a_.rows) {
+      begin = first_from(begin, end, block_.begin);
+      end = first_from(begin, end, block_.end);
+    }
+    const std::int64_t diagonal = first_from(begin, end, row);
+    const bool stored = diagonal != end && a_.column[diagonal] == row;
+    return {begin, diagonal, diagonal + (stored ? 1 : 0), end};
+  }
+  /// The first of the entries [begin, end) of a row that is in this column or to its right. Where there are
+  /// few, counting beats a search, whose branches nobody foresees.
+  std::int64_t first_from(std::int64_t begin, std::int64_t end, std::int64_t column) const {
+    constexpr std::int64_t few = 24;
+    const std::int32_t* const columns = a_.column.data();
+    if (end - begin > few) return std::lower_bound(columns + begin, columns + end, column) - columns;
+    std::int32_t before = 0;
+    for (std::int64_t k = begin; k < end; ++k) before += columns[k] < column ? 1 : 0;
+    return begin + before;
   }
   std::int32_t column_in_block(std::int64_t place) const {
     return static_cast<std::int32_t>(a_.column[place] - block_.begin);
@@ -140,7 +152,10 @@ class Factorization {
     factor_.upper_start = even_starts(factor_.upper_start);
   }
 
-  void fill_pattern() {
+  /// Columns of L and U; in_lower(place in A) and in_upper(place in A, row) give the values that stand there
+  /// first.
+  template <class Lower, class Upper>
+  void fill(const Lower& in_lower, const Upper& in_upper) {
     factor_.lower_column.resize(factor_.lower_start.back());
     factor_.lower_value.resize(factor_.lower_start.back());
     factor_.upper_column.resize(factor_.upper_start.back());
@@ -150,37 +165,35 @@ class Factorization {
       const Places& places = places_[i];
       // From the end on, so that the column which makes a row even is the one that comes first.
       std::int32_t next_lower = factor_.lower_start[i + 1];
-      for (std::int64_t k = places.diagonal; k-- > places.begin;)
+      for (std::int64_t k = places.diagonal; k-- > places.begin;) {
         factor_.lower_column[--next_lower] = column_in_block(k);
+        factor_.lower_value[next_lower] = in_lower(k);
+      }
       if (next_lower > factor_.lower_start[i])
         set_zero(factor_.lower_column, factor_.lower_value, next_lower);
       std::int32_t next_upper = factor_.upper_start[i + 1];
-      for (std::int64_t k = places.upper; k < places.end; ++k)
+      for (std::int64_t k = places.upper; k < places.end; ++k) {
         factor_.upper_column[--next_upper] = column_in_block(k);
+        factor_.upper_value[next_upper] = in_upper(k, i);
+      }
       if (next_upper > factor_.upper_start[i])
         set_zero(factor_.upper_column, factor_.upper_value, next_upper);
     }
   }
 
-  /// f(entry of L or U, the same of A D^-1 or D^-1 A) for all of row i.
-  template <class F>
-  void for_each_factored(std::int32_t i, const F& f) {
-    const Places& places = places_[i];
-    const Array<Scalar>& inverse = factor_.inverse_pivot;
-    std::int32_t p = factor_.lower_start[i + 1];
-    for (std::int64_t k = places.diagonal; k-- > places.begin;)
-      f(factor_.lower_value[--p], times(a_.value[k], inverse[column_in_block(k)]));
-    std::int32_t q = factor_.upper_start[i + 1];
-    for (std::int64_t k = places.upper; k < places.end; ++k)
-      f(factor_.upper_value[--q], times(a_.value[k], inverse[i]));
-  }
-
   /// Whether elimination has changed nothing but the diagonal.
-  bool leaves_triangles() {
-    bool leaves = true;
-    for (std::int32_t i = 0; i < factor_.rows && leaves; ++i)
-      for_each_factored(i, [&](Scalar factored, Scalar entry) { leaves = leaves && factored == entry; });
-    return leaves;
+  bool leaves_triangles() const {
+    const Array<Scalar>& inverse = factor_.inverse_pivot;
+    for (std::int32_t i = 0; i < factor_.rows; ++i) {
+      const Places& places = places_[i];
+      std::int32_t p = factor_.lower_start[i + 1];
+      for (std::int64_t k = places.diagonal; k-- > places.begin;)
+        if (factor_.lower_value[--p] != times(a_.value[k], inverse[column_in_block(k)])) return false;
+      std::int32_t q = factor_.upper_start[i + 1];
+      for (std::int64_t k = places.upper; k < places.end; ++k)
+        if (factor_.upper_value[--q] != times(a_.value[k], inverse[i])) return false;
+    }
+    return true;
   }
 
   void keep_pivots() {
