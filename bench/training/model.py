@@ -240,7 +240,7 @@ def signed(word):
 
 def pairs_of_bytes(values):
     """Two in a signed number of 16 bits each, the first in its lower byte."""
-    return [low + 256 * (high - 256 * (high > 127)) for low, high in zip(values[::2], values[1::2], strict=True)]
+    return [signed(low + 256 * high) for low, high in zip(values[::2], values[1::2], strict=True)]
 
 
 def write(path, systems, words):

@@ -90,7 +90,7 @@ class Cg {
     if (!monitor_.expects_target()) return false;
     const double norm = std::sqrt(system_.sum(local_square));
     if (!monitor_.meets_target(norm, r_)) return false;
-    monitor_.step(norm, 1, r_);
+    monitor_.step(norm);
     best_.before_update(norm);
     axpy(alpha_ * monitor_.unit(), p_, x_);
     return true;

@@ -71,9 +71,12 @@ void Monitor::measure(double scaled_norm, ConstVector r) {
   split_->from_split(r, true_r);
   std::array<double, 2> squares{local_dot(true_r, true_r), local_dot(r, r)};
   sum_(squares);
-  if (!(squares[1] > 0)) return;
-  measured_norm_ = std::sqrt(squares[0]) * unit_;
-  true_share_ = std::sqrt(squares[0] / squares[1]);
+  if (squares[1] > 0) note_measured(std::sqrt(squares[0]), std::sqrt(squares[1]));
+}
+
+void Monitor::note_measured(double scaled_true_norm, double scaled_norm) {
+  measured_norm_ = scaled_true_norm * unit_;
+  true_share_ = scaled_true_norm / scaled_norm;
 }
 
 bool Monitor::meets_target(double scaled_norm, ConstVector r) {
@@ -81,9 +84,9 @@ bool Monitor::meets_target(double scaled_norm, ConstVector r) {
   return meets_target(scaled_norm);
 }
 
-void Monitor::step(double scaled_norm, int products, ConstVector r) {
+void Monitor::step(double scaled_norm, int products, std::optional<ConstVector> r) {
   result_.iterations += products;
-  measure(scaled_norm, r);
+  if (r) measure(scaled_norm, *r);
   last_factor_ = true_norm(scaled_norm) / result_.residual_norm;
   result_.residual_norm = true_norm(scaled_norm);
   const bool goes_on = !progress_ || progress_(result_.iterations, result_.residual_norm);
@@ -108,11 +111,10 @@ bool Monitor::resumes(Vector r, BestIterate& best) {
   scale(1 / unit_, r);
   double scaled_norm = norm(sum_, r);
   if (split_ != nullptr) {
-    measured_norm_ = scaled_norm * unit_;
     split_->to_split(r);
-    scaled_norm = norm(sum_, r);
+    const double scaled_true_norm = std::exchange(scaled_norm, norm(sum_, r));
     if (!(scaled_norm > 0)) return false;
-    true_share_ = measured_norm_ / (scaled_norm * unit_);
+    note_measured(scaled_true_norm, scaled_norm);
   }
   if (meets_target(scaled_norm) || !meets_target(scaled_norm / far_off)) return false;
   best.correct(scaled_norm);

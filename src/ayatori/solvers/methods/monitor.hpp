@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "ayatori/solvers/method.hpp"
@@ -33,8 +34,9 @@ class Monitor {
   Monitor(const System& system, const MethodOptions& options, const Progress& progress, FirstResidual first);
 
   /// Ends an iteration that made `products` products with A and led to this norm, in units of the first
-  /// residual; `r`, with that norm, is asked only where the system may be split. Collective.
-  void step(double scaled_norm, int products = 1, ConstVector r = {});
+  /// residual; `r` has that norm, and is for systems that may be split: nothing where the norm has just been
+  /// measured. Collective.
+  void step(double scaled_norm, int products = 1, std::optional<ConstVector> r = {});
   /// Puts a recomputed norm, in units of the first residual, in the place of the one believed in so far.
   void correct(double scaled_norm);
 
@@ -71,6 +73,7 @@ class Monitor {
   double true_norm(double scaled_norm) const { return scaled_norm * unit_ * true_share_; }
   void begin(double norm);
   void measure(double scaled_norm, ConstVector r);
+  void note_measured(double scaled_true_norm, double scaled_norm);
   void end(Stop stop, std::string reason = {});
   void judge(double norm);
   bool has_stagnated(double norm);

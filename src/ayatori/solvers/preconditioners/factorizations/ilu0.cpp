@@ -72,7 +72,7 @@ class Factorization {
 
   Ilu0Of<Scalar> run() {
     count_entries();
-    fill([](std::int64_t) { return Scalar(0); }, [](std::int64_t, std::int32_t) { return Scalar(0); });
+    fill([](auto...) {}, [](auto...) {});
     set_references();
     row_value_.assign(factor_.rows, Scalar(0));
     climb_ladder();
@@ -87,8 +87,8 @@ class Factorization {
   Ilu0Of<Scalar> take_triangles(std::span<const Scalar> inverse_diagonal) {
     count_entries();
     const auto inverse = inverse_diagonal.subspan(block_.begin, factor_.rows);
-    fill([&](std::int64_t k) { return times(a_.value[k], inverse[column_in_block(k)]); },
-         [&](std::int64_t k, std::int32_t i) { return times(a_.value[k], inverse[i]); });
+    fill([&](Scalar& value, std::int64_t k) { value = times(a_.value[k], inverse[column_in_block(k)]); },
+         [&](Scalar& value, std::int64_t k, std::int32_t i) { value = times(a_.value[k], inverse[i]); });
     std::ranges::copy(inverse, factor_.inverse_pivot.begin());
     factor_.holds_triangles = true;
     keep_pivots();
@@ -152,8 +152,8 @@ class Factorization {
     factor_.upper_start = even_starts(factor_.upper_start);
   }
 
-  /// Columns of L and U; in_lower(place in A) and in_upper(place in A, row) give the values that stand there
-  /// first.
+  /// Columns of L and U; in_lower(value of L, place in A) and in_upper(value of U, place in A, row) may set
+  /// the values.
   template <class Lower, class Upper>
   void fill(const Lower& in_lower, const Upper& in_upper) {
     factor_.lower_column.resize(factor_.lower_start.back());
@@ -167,14 +167,14 @@ class Factorization {
       std::int32_t next_lower = factor_.lower_start[i + 1];
       for (std::int64_t k = places.diagonal; k-- > places.begin;) {
         factor_.lower_column[--next_lower] = column_in_block(k);
-        factor_.lower_value[next_lower] = in_lower(k);
+        in_lower(factor_.lower_value[next_lower], k);
       }
       if (next_lower > factor_.lower_start[i])
         set_zero(factor_.lower_column, factor_.lower_value, next_lower);
       std::int32_t next_upper = factor_.upper_start[i + 1];
       for (std::int64_t k = places.upper; k < places.end; ++k) {
         factor_.upper_column[--next_upper] = column_in_block(k);
-        factor_.upper_value[next_upper] = in_upper(k, i);
+        in_upper(factor_.upper_value[next_upper], k, i);
       }
       if (next_upper > factor_.upper_start[i])
         set_zero(factor_.upper_column, factor_.upper_value, next_upper);
@@ -440,11 +440,10 @@ void Ilu0Of<Scalar>::solve_lower(std::span<Scalar> r) const {
 
 template <class Scalar>
 void Ilu0Of<Scalar>::multiply_lower(std::span<const Scalar> seen, std::span<Scalar> r) const {
-  std::ranges::copy(seen, r.begin());
-  subtract_products(
-      Range{0, rows}, slices.lower, [this](std::int32_t i) { return lower(i); },
-      [](std::int32_t) { return Scalar(0); }, [&](std::int32_t i, Scalar sum) { return seen[i] - sum; },
-      r.data());
+  for (std::int32_t i = 0; i < rows; ++i) {
+    const auto row = lower(i);
+    r[i] = seen[i] - subtract_row<row.step>(Scalar(0), row.column, row.value, 0, row.count, seen.data());
+  }
 }
 
 template <class Scalar>

@@ -72,38 +72,28 @@ class LevelSlices {
   /// y_i = end(i, begin(i) - the sum over row i of value y_column), for all i. Both may read y_i as it was.
   template <class Begin, class End>
   void solve(const Begin& begin, const End& end, Scalar* y) const {
-    for (std::size_t s = 0; s + 1 < start_.size(); ++s) finish_slice(s, begin, end, y);
-  }
-  /// The same with the y_column as they were, too: a product. The last rows come first, on which no other
-  /// depends.
-  template <class Begin, class End>
-  void multiply(const Begin& begin, const End& end, Scalar* y) const {
-    for (std::size_t s = start_.size() - 1; s-- > 0;) finish_slice(s, begin, end, y);
+    const std::int32_t* row = row_.data();
+    for (std::size_t s = 0; s + 1 < start_.size(); ++s, row += lanes) {
+      Scalar sum[2][lanes];
+      for (int lane = 0; lane < lanes; ++lane) {
+        sum[0][lane] = begin(row[lane]);
+        sum[1][lane] = 0;
+      }
+      const std::int32_t last = start_[s + 1] - lanes;
+      std::int32_t k = start_[s];
+      for (; k + lanes < last; k += 2 * lanes) {
+        subtract(k, sum[0], y);
+        subtract(k + lanes, sum[1], y);
+      }
+      if (k < last) subtract(k, sum[0], y);
+      for (int lane = 0; lane < lanes; ++lane) sum[0][lane] += sum[1][lane];
+      if (k <= last) subtract(last, sum[0], y);
+      for (int lane = 0; lane < lanes; ++lane) sum[0][lane] = end(row[lane], sum[0][lane]);
+      for (int lane = 0; lane < lanes; ++lane) y[row[lane]] = sum[0][lane];
+    }
   }
 
  private:
-  template <class Begin, class End>
-  [[gnu::always_inline]] void finish_slice(std::size_t s, const Begin& begin, const End& end,
-                                           Scalar* y) const {
-    const std::int32_t* const row = row_.data() + s * lanes;
-    Scalar sum[2][lanes];
-    for (int lane = 0; lane < lanes; ++lane) {
-      sum[0][lane] = begin(row[lane]);
-      sum[1][lane] = 0;
-    }
-    const std::int32_t last = start_[s + 1] - lanes;
-    std::int32_t k = start_[s];
-    for (; k + lanes < last; k += 2 * lanes) {
-      subtract(k, sum[0], y);
-      subtract(k + lanes, sum[1], y);
-    }
-    if (k < last) subtract(k, sum[0], y);
-    for (int lane = 0; lane < lanes; ++lane) sum[0][lane] += sum[1][lane];
-    if (k <= last) subtract(last, sum[0], y);
-    for (int lane = 0; lane < lanes; ++lane) sum[0][lane] = end(row[lane], sum[0][lane]);
-    for (int lane = 0; lane < lanes; ++lane) y[row[lane]] = sum[0][lane];
-  }
-
   static constexpr int lanes = 4;
   /// Changes of length from a row to the next, by the row: fewer are foretold.
   static constexpr double fewest_changes = 0.2;
@@ -212,19 +202,6 @@ void sweep(Range rows, const std::optional<LevelSlices<Scalar, Value>>& slices, 
     const auto row = entries(i);
     y[i] = newest =
         end(i, solve_row<row.step>(begin(i), row.column, row.value, 0, row.count, y, i - step, newest));
-  }
-}
-
-/// y_i = end(i, begin(i) - the sum over row i of value y_column) for `rows` of a lower triangle, with the
-/// y_column as they were: a product in place of a solve.
-template <class Scalar, class Value, class Entries, class Begin, class End>
-void subtract_products(Range rows, const std::optional<LevelSlices<Scalar, Value>>& slices,
-                       const Entries& entries, const Begin& begin, const End& end, Scalar* y) {
-  if (slices) return slices->multiply(begin, end, y);
-  for (std::int64_t i = rows.end; i-- > rows.begin;) {
-    const auto n = static_cast<std::int32_t>(i);
-    const auto row = entries(n);
-    y[i] = end(n, subtract_row<row.step>(begin(n), row.column, row.value, 0, row.count, y));
   }
 }
 
